@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: MIT
 #include "review/git.h"
 
-#include <stdlib.h>
+#include <limits.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <memory>
-#include <set>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "plan/project/git.h"
+#include "plan/project/git_index.h"
 #include "review/walk.h"
 
 namespace review {
 namespace {
 
 constexpr int kDeepest = 64;
+constexpr size_t kLargestIndexes = 256u << 20;  // together: some two million files
+constexpr size_t kMostGitlinks = 10'000;
 constexpr std::string_view kUnreadable = "a directory of git's that can't be looked into";
+
+// As git takes a path from a file: without line breaks at the end and what follows a NUL byte.
+std::string path_in(std::string_view content) {
+    content = content.substr(0, content.find_last_not_of("\r\n") + 1);
+    return std::string(content.substr(0, content.find('\0')));
+}
+
+// Commands of a rebase that run no program.
+constexpr std::string_view kTodoCommands[] = {
+    "pick", "p", "revert", "edit", "e", "reword", "r", "fixup", "f",     "squash", "s",    "label",
+    "l",    "t", "reset",  "m",    "d", "merge",  "u", "drop",  "break", "b",      "noop", "update-ref"};
 
 class Repository {
   public:
@@ -27,7 +39,6 @@ class Repository {
         look_at_hooks();
         look_at_configuration("config");
         look_at_configuration("config.worktree");
-        look_at_common_directory();
         look_at_todo();
     }
 
@@ -94,15 +105,6 @@ class Repository {
         return setting.key == "core.worktree" && path_.str().find("/modules/") != std::string::npos;
     }
 
-    void look_at_common_directory() {
-        const base::Path file = path_ / "commondir";
-        if (!has_changed(file)) return;
-        std::optional<std::string> content = content_of(file);
-        std::string_view text = content ? base::trim(*content) : "";
-        bool is_usual = text == "." || (path_.parent().name() == "worktrees" && text == "../..");
-        if (!is_usual) add(file, "leads git to other hooks and another configuration");
-    }
-
     void look_at_todo() {
         const base::Path file = path_ / "rebase-merge/git-rebase-todo";
         if (!has_changed(file)) return;
@@ -111,7 +113,9 @@ class Repository {
         for (std::string_view line : base::split(*content, '\n')) {
             std::string_view text = base::trim(line);
             const std::string_view command = text.substr(0, text.find_first_of(" \t"));
-            if (command == "exec" || command == "x")
+            bool is_harmless = command.empty() || command.starts_with('#') ||
+                               std::ranges::find(kTodoCommands, command) != std::end(kTodoCommands);
+            if (!is_harmless)
                 return findings_.push_back({Kind::git, file, "run by 'git rebase --continue'", true});
         }
     }
@@ -120,29 +124,6 @@ class Repository {
     Known& known_;
     std::vector<Finding>& findings_;
 };
-
-void look_into_modules(const base::Path& modules, Known& known, std::vector<Finding>& findings, int depth) {
-    std::optional<std::vector<Name>> names = names_in(modules);
-    if (!names || depth > kDeepest) {
-        findings.push_back({Kind::git, modules, std::string(kUnreadable)});
-        return;
-    }
-    for (const Name& name : *names) {
-        const base::Path directory = modules / name.text;
-        if (!name.is_directory) continue;
-        if (is_repository(directory)) {
-            look_into_repository(directory, known, findings);
-        } else {
-            look_into_modules(directory, known, findings, depth + 1);
-        }
-    }
-}
-
-// git follows a link here.
-bool may_be_directory(const base::Path& path) {
-    std::optional<struct stat> status = look_at(path);
-    return status && (S_ISDIR(status->st_mode) || S_ISLNK(status->st_mode));
-}
 
 }  // namespace
 
@@ -153,183 +134,206 @@ bool needs_request(std::string_view key) {
     return std::ranges::any_of(kOnRequest, [&](std::string_view start) { return key.starts_with(start); });
 }
 
+// Threat: git asks whether it may execute objects and refs, not whether they are directories, and it looks
+// for them where "commondir" leads (tests/jail/bare.bats, tests/jail/review_git.bats).
 bool is_repository(const base::Path& directory) {
-    // Threat: objects and refs are in another directory, which "commondir" names (tests/jail/bare.bats).
-    const bool has_rest = look_at(directory / "commondir") ||
-                          (may_be_directory(directory / "objects") && may_be_directory(directory / "refs"));
-    return has_rest && look_at(directory / plan::kBareHead);
+    auto has = [&](std::string_view name) { return look_at(directory / name).has_value(); };
+    return has(plan::kBareHead) && (has("commondir") || (has("objects") && has("refs")));
 }
 
-void look_into_repository(const base::Path& repository, Known& known, std::vector<Finding>& findings) {
-    Repository(repository, known, findings).look();
-    look_into_modules(repository / "modules", known, findings, 0);
-    std::optional<std::vector<Name>> names = names_in(repository / "worktrees");
-    if (!names) return findings.push_back({Kind::git, repository / "worktrees", std::string(kUnreadable)});
+void Repositories::look_into(const base::Path& directory, const base::Path& working_tree) {
+    add({directory, working_tree});
+    look_at_all();
+}
+
+void Repositories::look_at_link(const base::Path& link) {
+    look_at(link);
+    look_at_all();
+}
+
+void Repositories::add(const Place& place) {
+    if (seen_.insert(place.directory).second) pending_.push_back(place);
+}
+
+// A chain of repositories that lead to each other has no depth.
+void Repositories::look_at_all() {
+    while (!pending_.empty()) {
+        const Place place = std::move(pending_.back());
+        pending_.pop_back();
+        Repository(place.directory, known_, findings_).look();
+        const base::Path common = look_at_common_directory(place);
+        look_at_programs({place.directory / "config", place.working_tree, false}, session_, known_,
+                         findings_);
+        look_into_modules(place.directory / "modules", 0);
+        look_at_index(place, common);
+        const base::Path worktrees = place.directory / "worktrees";
+        std::optional<std::vector<Name>> names = names_in(worktrees);
+        if (!names) findings_.push_back({Kind::git, worktrees, std::string(kUnreadable)});
+        for (const Name& name : names.value_or(std::vector<Name>())) {
+            if (name.is_directory) add({worktrees / name.text, worktrees / name.text});
+        }
+    }
+}
+
+void Repositories::look_into_modules(const base::Path& modules, int depth) {
+    std::optional<std::vector<Name>> names = names_in(modules);
+    if (!names || depth > kDeepest) {
+        findings_.push_back({Kind::git, modules, std::string(kUnreadable)});
+        return;
+    }
     for (const Name& name : *names) {
+        const base::Path directory = modules / name.text;
         if (!name.is_directory) continue;
-        const base::Path worktree = repository / "worktrees" / name.text;
-        Repository(worktree, known, findings).look();
-        look_into_modules(worktree / "modules", known, findings, 0);
+        if (is_repository(directory)) {
+            add({directory, directory});
+        } else {
+            look_into_modules(directory, depth + 1);
+        }
     }
 }
 
-void look_at_link(const base::Path& link, const Session& session, Known& known,
-                  std::vector<Finding>& findings) {
-    std::optional<struct stat> status = look_at(link);
-    if (!status || !known.is_new(link, *status)) return;
-    if (S_ISLNK(status->st_mode))
-        return findings.push_back({Kind::git, link, "a symbolic link that leads git elsewhere"});
-    std::optional<std::string> content = content_of(link);
-    constexpr std::string_view kPrefix = "gitdir:";
-    if (!content) return findings.push_back({Kind::git, link, "a file of git's that can't be read"});
-    if (!content->starts_with(kPrefix)) return;
-    std::string_view text = base::trim(std::string_view(*content).substr(kPrefix.size()));
-    const base::Path directory = text.starts_with('/') ? base::Path() / text : link.parent() / text;
-    if (!directory.is_within(session.project)) {
-        findings.push_back({Kind::git, link, "leads git to " + base::printable(directory.str())});
-    } else if (is_repository(directory)) {
-        look_into_repository(directory, known, findings);
+bool Repositories::is_new(const base::Path& path) {
+    std::optional<struct stat> status = review::look_at(path);
+    return status && known_.is_new(path, *status);
+}
+
+void Repositories::look_at_git_of(const base::Path& working_tree) {
+    const base::Path git = working_tree / ".git";
+    std::optional<struct stat> status = review::look_at(git);
+    if (!status) return;
+    S_ISDIR(status->st_mode) ? add({git, working_tree}) : look_at(git);
+}
+
+void Repositories::look_at(const base::Path& link) {
+    std::optional<struct stat> status = review::look_at(link);
+    if (!status) return;
+    base::Path file = link;
+    if (S_ISLNK(status->st_mode)) {
+        if (known_.is_new(link, *status))
+            findings_.push_back({Kind::git, link, "a symbolic link that leads git elsewhere"});
+        char target[PATH_MAX];
+        const ssize_t length = ::readlink(link.c_str(), target, sizeof target);
+        if (length <= 0) return;
+        const std::string_view text(target, static_cast<size_t>(length));
+        const base::Path named = text.starts_with('/') ? base::Path() / text : link.parent() / text;
+        std::optional<base::Path> real;
+        if (named.is_within(session_.project)) real = physical(link.str());
+        if (!real || !real->is_within(session_.project)) return;
+        if (is_directory(*real)) return add({*real, link.parent()});
+        file = *std::move(real);
     }
+    std::optional<std::string> content = content_of(file);
+    constexpr std::string_view kPrefix = "gitdir: ";
+    if (!content && is_new(file))
+        findings_.push_back({Kind::git, file, "a file of git's that can't be read"});
+    if (!content || !content->starts_with(kPrefix)) return;
+    // Relative to the name that git opened, which may be a link.
+    follow(link, path_in(*content).substr(kPrefix.size()), link.parent());
+}
+
+// What a file leads to may be changed later than the file.
+void Repositories::follow(const base::Path& file, std::string_view text, const base::Path& working_tree) {
+    if (text.empty()) return;
+    const std::string whole =
+        text.starts_with('/') ? std::string(text) : base::format("{}/{}", file.parent(), text);
+    const base::Path named = base::Path() / whole;
+    std::optional<base::Path> real;
+    // Threat: a path outside could make the user's machine mount something.
+    if (named.is_within(session_.project)) real = physical(whole);
+    if (real && real->is_within(session_.project)) return add({*real, working_tree});
+    bool is_away = real || !named.is_within(session_.project);
+    if (is_away && (is_new(file) || has_new_link(named)))
+        findings_.push_back(
+            {Kind::git, file, "leads git to " + base::printable((real ? *real : named).str())});
+}
+
+bool Repositories::has_new_link(const base::Path& target) {
+    for (base::Path path = target; path.is_strictly_within(session_.project); path = path.parent()) {
+        std::optional<struct stat> status = review::look_at(path);
+        if (status && S_ISLNK(status->st_mode) && known_.is_new(path, *status)) return true;
+    }
+    return false;
+}
+
+// Of a worktree that is "../..", and "." holds the name in any other repository.
+base::Path Repositories::look_at_common_directory(const Place& place) {
+    const base::Path file = place.directory / "commondir";
+    std::optional<struct stat> status = review::look_at(file);
+    if (!status) return place.directory;
+    std::optional<std::string> content = content_of(file);
+    const std::string text = content ? path_in(*content) : "";
+    bool is_usual = text == "." || (place.directory.parent().name() == "worktrees" && text == "../..");
+    if (!is_usual && known_.is_new(file, *status))
+        findings_.push_back({Kind::git, file, "leads git to other hooks and another configuration"});
+    const base::Path named = text.starts_with('/') ? base::Path() / text : place.directory / text;
+    if (text.empty() || !named.is_within(session_.project)) return place.directory;
+    std::optional<base::Path> common =
+        physical(text.starts_with('/') ? text : base::format("{}/{}", place.directory, text));
+    if (!common || !common->is_within(session_.project)) return place.directory;
+    add({*common, place.working_tree});
+    return *std::move(common);
 }
 
 namespace {
 
-constexpr int kDeepestInclude = 10;  // MAX_INCLUDE_DEPTH of git's config.c
-constexpr size_t kLargestConfiguration = 1u << 20;
-constexpr size_t kMostWords = 64;    // of one setting
-constexpr size_t kMostNames = 1000;  // of one configuration with those that it includes
-
-// The words of a command line, for a shell or not: everything between blanks, quotes and operators.
-std::vector<std::string> words_of(std::string_view value) {
-    constexpr std::string_view kBetween = " \t\n\"'`;|&()<>=!";
-    std::vector<std::string> words;
-    while (!value.empty() && words.size() < kMostWords) {
-        size_t begin = std::min(value.find_first_not_of(kBetween), value.size());
-        size_t end = std::min(value.find_first_of(kBetween, begin), value.size());
-        if (end > begin) words.emplace_back(value.substr(begin, end - begin));
-        value.remove_prefix(end);
+plan::ObjectHash hash_of(const base::Path& common) {
+    plan::ObjectHash hash = plan::ObjectHash::sha1;
+    std::optional<std::string> text = content_of(common / "config");
+    for (const plan::GitSetting& setting : plan::parse_git_config(text.value_or(""))) {
+        if (setting.key == "extensions.objectformat")
+            hash = setting.value == "sha256" ? plan::ObjectHash::sha256 : plan::ObjectHash::sha1;
     }
-    return words;
+    return hash;
 }
-
-std::optional<base::Path> physical(const base::Path& path) {
-    std::unique_ptr<char, decltype(&::free)> text(::realpath(path.c_str(), nullptr), &::free);
-    if (!text) return std::nullopt;
-    base::Result<base::Path> parsed = base::Path::parse(text.get());
-    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
-}
-
-// The caller's own may be a symbolic link.
-std::optional<std::string> content_of_own(const base::Path& file) {
-    struct stat status;
-    if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    base::Result<std::string> text = base::read_file(file.str(), kLargestConfiguration);
-    return text ? std::optional(*std::move(text)) : std::nullopt;
-}
-
-class Programs {
-  public:
-    Programs(const Configuration& configuration, const Session& session, Known& known,
-             std::vector<Finding>& findings)
-        : configuration_(configuration), session_(session), known_(known), findings_(findings) {}
-
-    void look_into(const base::Path& file, int depth = 0) {
-        if (depth > kDeepestInclude || !may_open(file) || !seen_.insert(file).second) return;
-        std::optional<std::string> text =
-            file.is_within(session_.project) ? content_of(file) : content_of_own(file);
-        if (!text) return;
-        for (const plan::GitSetting& setting : plan::parse_git_config(*text)) {
-            if (plan::program_row(setting) == nullptr || setting.key == "core.worktree") continue;
-            bool is_include = setting.key == "include.path" || setting.key.starts_with("includeif.");
-            if (is_include) {
-                look_into(meant(setting.value, file.parent()), depth + 1);
-            } else {
-                look_at(setting);
-            }
-        }
-    }
-
-  private:
-    // Threat: a configuration that the session wrote could name a FIFO, or a path that mounts a server.
-    bool may_open(const base::Path& path) const {
-        return configuration_.is_callers || path.is_strictly_within(session_.project);
-    }
-
-    base::Path meant(std::string_view word, const base::Path& from) const {
-        for (std::string_view home : {"~/", "$HOME/", "${HOME}/"}) {
-            if (word.starts_with(home)) return session_.home / word.substr(home.size());
-        }
-        return word.starts_with('/') ? base::Path() / word : from / word;
-    }
-
-    void look_at(const plan::GitSetting& setting) {
-        bool names_directory = setting.key == "core.hookspath" || setting.key == "init.templatedir";
-        std::vector<std::string> words = words_of(setting.value);
-        if (names_directory) words = {setting.value};
-        for (size_t i = 0; i < words.size(); ++i) {
-            // The shell finds a first word without a slash on the PATH.
-            bool is_on_path = i == 0 && words[i].find('/') == std::string::npos && !names_directory;
-            if (is_on_path) continue;
-            for (const base::Path& from : {configuration_.working_tree, session_.project}) {
-                const base::Path named = meant(words[i], from);
-                if (!may_open(named) || ++names_ > kMostNames) continue;
-                std::optional<base::Path> path = physical(named);
-                // A new file of a layer is not in the project yet.
-                if (!path && session_.layer) path = named;
-                if (!path || !path->is_strictly_within(session_.project)) continue;
-                names_directory ? look_at_directory(*path, setting) : look_at_file(*path, setting);
-                look_at_file(named, setting);  // a link
-            }
-        }
-    }
-
-    void look_at_directory(const base::Path& directory, const plan::GitSetting& setting) {
-        if (session_.layer) return look_at_changes_in(directory, setting);
-        std::optional<std::vector<Name>> names = names_in(directory);
-        if (!names) return findings_.push_back({Kind::git, directory, why(setting)});
-        for (const Name& name : *names) {
-            const base::Path path = directory / name.text;
-            if (name.is_directory && name.text == "hooks") look_at_directory(path, setting);
-            if (!name.is_directory) look_at_file(path, setting);
-        }
-    }
-
-    void look_at_changes_in(const base::Path& directory, const plan::GitSetting& setting) {
-        for (const base::Path& path : session_.layer->changed) {
-            bool is_in_it = path.parent() == directory || path.parent() == directory / "hooks";
-            if (is_in_it) look_at_file(path, setting);
-        }
-    }
-
-    void look_at_file(const base::Path& path, const plan::GitSetting& setting) {
-        if (!path.is_strictly_within(session_.project)) return;
-        if (session_.layer) {
-            if (session_.layer->changed.contains(path))
-                findings_.push_back({Kind::git, path, why(setting), needs_request(setting.key)});
-            return;
-        }
-        std::optional<struct stat> status = review::look_at(path);
-        if (!status || S_ISDIR(status->st_mode) || !known_.is_new_or_replaced(path, *status)) return;
-        findings_.push_back({Kind::git, path, why(setting), needs_request(setting.key)});
-    }
-
-    static std::string why(const plan::GitSetting& setting) {
-        return base::format("your git settings run it ({})", setting.key);
-    }
-
-    const Configuration& configuration_;
-    const Session& session_;
-    Known& known_;
-    std::vector<Finding>& findings_;
-    std::set<base::Path> seen_;
-    size_t names_ = 0;
-};
 
 }  // namespace
 
-void look_at_programs(const Configuration& configuration, const Session& session, Known& known,
-                      std::vector<Finding>& findings) {
-    Programs(configuration, session, known, findings).look_into(configuration.file);
+void Repositories::look_at_index(const Place& place, const base::Path& common) {
+    const base::Path index = place.directory / "index";
+    if (!review::look_at(index)) return;
+    const plan::ObjectHash hash = hash_of(common);
+    auto read = [&](const base::Path& file) -> std::optional<plan::Gitlinks> {
+        std::optional<std::string> content = content_of(file, kLargestIndexes - index_bytes_);
+        if (!content) return std::nullopt;
+        index_bytes_ += content->size();
+        return plan::gitlinks_in(*content, hash);
+    };
+    std::optional<plan::Gitlinks> links = read(index);
+    if (links && !links->shared.empty()) {
+        std::optional<plan::Gitlinks> shared = read(place.directory / ("sharedindex." + links->shared));
+        if (shared) shared->paths.insert(shared->paths.end(), links->paths.begin(), links->paths.end());
+        links = std::move(shared);
+    }
+    if (!links) {
+        if (is_new(index)) findings_.push_back({Kind::git, index, "an index that can't be read"});
+        return;
+    }
+    look_at_gitlinks(index, place.working_tree, links->paths);
+}
+
+// Threat: `git status` starts git in each of these directories, even where the walk does not look
+// (tests/jail/review_git.bats).
+void Repositories::look_at_gitlinks(const base::Path& index, const base::Path& working_tree,
+                                    const std::vector<std::string>& paths) {
+    const bool may_be_changed = is_new(index);
+    for (const std::string& path : paths) {
+        if (++gitlinks_ > kMostGitlinks)
+            return findings_.push_back({Kind::git, index, "names more repositories than are looked at"});
+        const base::Path linked = working_tree / path;
+        const std::optional<bool> is_known = known_.has_entry(index, path);
+        if (!linked.is_strictly_within(session_.project)) {
+            if (may_be_changed)
+                findings_.push_back(
+                    {Kind::git, index, "names a repository outside: " + base::printable(path)});
+            continue;
+        }
+        // Without an earlier review of this index, a repository that the session made tells.
+        bool is_new_link = is_known ? !*is_known : is_new(linked / ".git");
+        if (may_be_changed && is_new_link)
+            findings_.push_back(
+                {Kind::git, linked, "the index names a repository here: git status starts git in it"});
+        look_at_git_of(linked);
+    }
 }
 
 }  // namespace review

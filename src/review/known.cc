@@ -166,6 +166,16 @@ bool Known::is_new_or_replaced(const base::Path& path, const struct stat& status
     return is_new_path || (is_older_than_review(status) && !before_.contains(identity));
 }
 
+std::optional<bool> Known::has_entry(const base::Path& file, std::string_view entry) {
+    auto digest = [&](std::string_view part) {
+        return base::sha256(file.str() + '\0' + std::string(part)).substr(0, kDigits);
+    };
+    const std::string mark = digest(""), own = digest(entry);
+    if (!file_.empty()) now_.insert({mark, own});
+    if (!before_.contains(mark)) return std::nullopt;
+    return before_.contains(own);
+}
+
 bool Known::is_older_than_review(const struct stat& status) const {
     return has_record_ && is_at_most(status.st_ctim, reviewed_);
 }

@@ -49,6 +49,10 @@ class Known {
     // The same, and whether another, older file has taken the place of the one that the last review saw.
     bool is_new_or_replaced(const base::Path& path, const struct stat& status);
 
+    // Whether the last review saw this entry of the file, which has no time of its own; records it for the
+    // next review. Nothing: the last review did not read the file.
+    std::optional<bool> has_entry(const base::Path& file, std::string_view entry);
+
     // How many runs without a review this one covers.
     size_t earlier_runs() const { return runs_.size(); }
 

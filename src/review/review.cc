@@ -29,6 +29,7 @@ class Walk {
         : session_(session),
           limits_(limits),
           known_(session.record, session.started),
+          repositories_(session, known_, review_.findings),
           deadline_(std::chrono::steady_clock::now() + limits.time) {}
 
     Review look() {
@@ -109,14 +110,12 @@ class Walk {
             look_at(directory, name, next);
             return !is_cut;
         });
-        if (has_head && is_repository(directory)) {
-            // Threat: HEAD, objects and refs that are planted beside other directories would hide these
-            // (tests/jail/review.bats). The walk skips only what git itself names.
-            if (directory.name() == ".git") next.resize(first);
-            look_into_repository(directory, known_, review_.findings);
-            return look_at_programs({directory / "config", directory.parent(), false}, session_, known_,
-                                    review_.findings);
-        }
+        const bool is_git = directory.name() == ".git", is_whole = has_head && is_repository(directory);
+        if (is_git || is_whole) repositories_.look_into(directory, directory.parent());
+        // Threat: HEAD, objects and refs that are planted beside other directories would hide these
+        // (tests/jail/review.bats). The walk skips only what git itself names.
+        if (is_git && is_whole) next.resize(first);
+        if (is_whole) return;
         if (!is_read || is_cut) review_.unseen.push_back(directory);
     }
 
@@ -125,7 +124,7 @@ class Walk {
             if (std::ranges::find(kSkipped, name.text) == std::end(kSkipped))
                 next.push_back(directory / name.text);
         } else if (name.text == ".git") {
-            look_at_link(directory / name.text, session_, known_, review_.findings);
+            repositories_.look_at_link(directory / name.text);
         } else {
             look_at_file(directory / name.text, name);
         }
@@ -203,8 +202,9 @@ class Walk {
     const Limits& limits_;
     const Names names_;
     Known known_;
-    const std::chrono::steady_clock::time_point deadline_;
     Review review_;
+    Repositories repositories_;
+    const std::chrono::steady_clock::time_point deadline_;
     size_t seen_ = 0;
 };
 

@@ -2,18 +2,18 @@
 #include "review/walk.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 
 #include "base/file.h"
 #include "base/no_links.h"
 
 namespace review {
 namespace {
-
-constexpr size_t kLargeFile = 1u << 20;
 
 // Some file systems do not report the type of an entry in the directory.
 Name name_of(int directory, const struct dirent64& entry) {
@@ -71,13 +71,20 @@ bool has_changed(const struct stat& status, const timespec& since) {
     return changed.tv_sec != since.tv_sec ? changed.tv_sec > since.tv_sec : changed.tv_nsec >= since.tv_nsec;
 }
 
-std::optional<std::string> content_of(const base::Path& file) {
+std::optional<std::string> content_of(const base::Path& file, size_t limit) {
     // O_NONBLOCK: a FIFO in place of the file must not block us.
     base::Fd fd(base::open_without_links(file, O_RDONLY | O_NONBLOCK));
     struct stat status;
     if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    base::Result<std::string> content = base::read_descriptor(fd.get(), kLargeFile);
+    base::Result<std::string> content = base::read_descriptor(fd.get(), limit);
     return content ? std::optional(*std::move(content)) : std::nullopt;
+}
+
+std::optional<base::Path> physical(const std::string& path) {
+    std::unique_ptr<char, decltype(&::free)> text(::realpath(path.c_str(), nullptr), &::free);
+    if (!text) return std::nullopt;
+    base::Result<base::Path> parsed = base::Path::parse(text.get());
+    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
 }  // namespace review

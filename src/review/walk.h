@@ -35,7 +35,10 @@ bool is_file(const base::Path& path);
 // New or changed at that time or later.
 bool has_changed(const struct stat& status, const timespec& since);
 
-// Of a regular file; nothing for any other kind, or for a file above 1 MiB.
-std::optional<std::string> content_of(const base::Path& file);
+// Of a regular file; nothing for any other kind, or for a larger file.
+std::optional<std::string> content_of(const base::Path& file, size_t limit = 1u << 20);
+
+// Where the path leads over all links; nothing where it is missing.
+std::optional<base::Path> physical(const std::string& path);
 
 }  // namespace review

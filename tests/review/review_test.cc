@@ -158,6 +158,57 @@ TEST_F(ReviewTest, ALinkOfGitsIsFollowedWhereTheWalkDoesNotGo) {
     EXPECT_EQ(found(), "lib/.git: leads git to /tmp/elsewhere|");
 }
 
+constexpr const char* kSettings = "[core]\nfsmonitor = ./x\n";
+constexpr const char* kSettingsOf = "/config: core.fsmonitor: a program that git runs at every status|";
+
+// Threat: git asks whether it may execute objects and refs, in the directory that "commondir" names.
+TEST_F(ReviewTest, EveryDirectoryOfGitsAndWhereItLeadsIsLookedInto) {
+    start_session();
+    write("a/.git/HEAD");
+    write("a/.git/commondir", "../x\n");
+    write("a/x/config", kSettings);
+    write("b/.git/HEAD");
+    write("b/.git/config", kSettings);
+    write("b/.git/objects", "", 0755);
+    write("b/.git/refs", "", 0755);
+    write("c/y/HEAD");
+    write("c/y/commondir", "../../a/x");
+    write("c/.git", "gitdir: y\n");
+    EXPECT_EQ(found(),
+              std::string("a/.git/commondir: leads git to other hooks and another configuration|a/x") +
+                  kSettingsOf + "b/.git" + kSettingsOf +
+                  "c/y/commondir: leads git to other hooks and another configuration|");
+}
+
+TEST_F(ReviewTest, WhatLiesBehindAnOldLinkOfGitsIsLookedIntoAgain) {
+    for (const char* name : {"a", "b"}) make_repository(std::string("node_modules/") + name);
+    write("a/.git", "gitdir: ../node_modules/a\n");
+    std::filesystem::create_directories(project_ / "b");
+    std::filesystem::create_directory_symlink("../node_modules/b", project_ / "b/.git");
+    std::filesystem::create_directory_symlink("node_modules", project_ / "way");
+    write("c/.git", "gitdir: ../way/c\n");
+    make_repository("node_modules/c");
+    start_session();
+    EXPECT_EQ(found(), "");
+    for (const char* name : {"a", "b", "c"})
+        write("node_modules/" + std::string(name) + "/config", kSettings);
+    EXPECT_EQ(found(), std::string("node_modules/a") + kSettingsOf + "node_modules/b" + kSettingsOf +
+                           "node_modules/c" + kSettingsOf);
+    std::filesystem::remove(project_ / "way");
+    std::filesystem::create_directory_symlink("/usr", project_ / "way");
+    EXPECT_EQ(found().find("c/.git: leads git to /usr"), std::string::npos) << "there is no /usr/c";
+}
+
+// As git reads it: no blank is taken off, and nothing counts from a NUL byte.
+TEST_F(ReviewTest, ThePathOfALinkIsReadAsGitReadsIt) {
+    start_session();
+    make_repository("a/ b", kSettings);
+    write("a/.git", "gitdir:  b\r\n");
+    make_repository("c/d", kSettings);
+    write("c/.git", std::string_view("gitdir: d\0/../e\n", 17));
+    EXPECT_EQ(found(), std::string("a/ b") + kSettingsOf + "c/d" + kSettingsOf);
+}
+
 TEST_F(ReviewTest, AnUnfinishedRebaseThatRunsCommandsIsTold) {
     make_repository(".git");
     start_session();
@@ -165,8 +216,10 @@ TEST_F(ReviewTest, AnUnfinishedRebaseThatRunsCommandsIsTold) {
     EXPECT_EQ(found(), "");
     write(".git/rebase-merge/git-rebase-todo", "pick 1234 x\nexec ./evil\n");
     EXPECT_EQ(found(), ".git/rebase-merge/git-rebase-todo: run by 'git rebase --continue'|");
-    write(".git/rebase-merge/git-rebase-todo", "pick 1234 x\nx\t./evil -y\n");
-    EXPECT_EQ(found(), ".git/rebase-merge/git-rebase-todo: run by 'git rebase --continue'|");
+    for (const char* line : {"x\t./evil -y", "\tx ./evil", "exec\r", "; x", "newer ./evil"}) {
+        write(".git/rebase-merge/git-rebase-todo", std::string("pick 1234 x\n# x\n\n") + line + "\n");
+        EXPECT_EQ(found(), ".git/rebase-merge/git-rebase-todo: run by 'git rebase --continue'|") << line;
+    }
 }
 
 TEST_F(ReviewTest, FollowsNoLinkOutOfTheProject) {
